@@ -10,22 +10,27 @@ import { type A2aOptions, a2aPlugin } from '../../../server/plugins/a2a/index.js
 import { as } from '../../support/users.js';
 import { startDoor } from '../door.js';
 
+/** An unmodified client of an agent. @param at Where it reaches the gateway */
+export function connectAgent(
+  at: string,
+  { user = 'alice', path }: { readonly user?: string | undefined; readonly path?: string | undefined } = {},
+): Promise<Client> {
+  const fetchImpl: typeof fetch = (input, init) =>
+    fetch(input, { ...init, headers: { ...(init?.headers as Record<string, string>), ...as(user) } });
+  const factory = new ClientFactory({
+    transports: [new JsonRpcTransportFactory({ fetchImpl })],
+    cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
+  });
+  return factory.createFromUrl(at, path);
+}
+
 /** A gateway whose apps are agents, and unmodified clients of it. */
 export async function startA2a(config: GatewayConfig<any, any, any>, options: A2aOptions = {}) {
   const started = await startDoor(a2aPlugin(options), config);
-  /** @param at Where the client reaches the gateway. @param own What it sends with. */
-  const client = async (
-    user = 'alice',
+  const client = (
+    user?: string,
     { at = started.url, path }: { readonly at?: string; readonly path?: string } = {},
-  ): Promise<Client> => {
-    const fetchImpl: typeof fetch = (input, init) =>
-      fetch(input, { ...init, headers: { ...(init?.headers as Record<string, string>), ...as(user) } });
-    const factory = new ClientFactory({
-      transports: [new JsonRpcTransportFactory({ fetchImpl })],
-      cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
-    });
-    return factory.createFromUrl(at, path);
-  };
+  ): Promise<Client> => connectAgent(at, { user, path });
   /** A request by hand. */
   const ask = (body: unknown, headers: Record<string, string> = {}, user = 'alice'): Promise<Response> =>
     fetch(`${started.url}/a2a/default`, {
