@@ -40,6 +40,8 @@ const FIRST_RETRY_MS = 20;
 const LONGEST_RETRY_MS = 500;
 /** The time that a Redis gets which has never been reached. */
 const FIRST_CONNECT_MS = 5000;
+/** Silence after which a primary under Sentinel may have been replaced, and the time that a replica has to tell for it. */
+const DOUBTED_MS = 500;
 
 /** The protocol version whose replies are lists and not objects. */
 const RESP = 2 as const;
@@ -174,6 +176,38 @@ const ofCluster: Connect = async ({ createCluster }, { cluster, url }, options, 
   };
 };
 
+/**
+ * Commands to a primary that may be replaced. One that stood still meanwhile takes writes again when it wakes up, for about a second and in
+ * spite of `min-replicas-to-write`, and all that is lost. So the first answer after a silence is believed once a replica has what the
+ * connection has written: a former primary has none left.
+ *
+ * @param changes How often the primary was replaced so far
+ */
+function confirmed(send: RedisConnection['send'], changes: () => number): RedisConnection['send'] {
+  let heardAt = performance.now();
+  let confirming: Promise<void> | null = null;
+  const confirm = async (key: string): Promise<void> => {
+    const replicas = await send(key, ['WAIT', '1', String(DOUBTED_MS)]);
+    if (Number(replicas) < 1)
+      throw new Error('No replica has what was written: this may be a former primary');
+    heardAt = performance.now();
+  };
+  return async (key, args) => {
+    const before = changes();
+    const answer = await send(key, args);
+    if (!confirming && performance.now() - heardAt <= DOUBTED_MS) {
+      heardAt = performance.now();
+      return answer;
+    }
+    confirming ??= confirm(key).finally(() => {
+      confirming = null;
+    });
+    await confirming;
+    if (changes() !== before) throw new Error('The primary was replaced meanwhile');
+    return answer;
+  };
+}
+
 const ofSentinel: Connect = async ({ createSentinel }, { sentinel, url }, options, { ready, heard }) => {
   const client = createSentinel({
     RESP,
@@ -189,12 +223,17 @@ const ofSentinel: Connect = async ({ createSentinel }, { sentinel, url }, option
     client.destroy();
     throw error;
   }
-  client.on('topology-change', () => {
+  let changes = 0;
+  client.on('topology-change', ({ type }) => {
+    if (type === 'MASTER_CHANGE') changes += 1;
     ready();
     heard();
   });
   return {
-    send: (_, args) => client.sendCommand(false, args as string[]),
+    send: confirmed(
+      (_, args) => client.sendCommand(false, args as string[]),
+      () => changes,
+    ),
     subscribe: (channel, listener) => client.sSubscribe(channel, listener),
     unsubscribe: (channel) => client.sUnsubscribe(channel),
     destroy: () => client.destroy(),
