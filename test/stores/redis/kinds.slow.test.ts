@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Notes } from '../../../server/cluster/notes.js';
 import { type RedisStoreOptions, redisStore } from '../../../server/stores/redis/index.js';
@@ -128,6 +129,35 @@ describeWithRedis('Redis of every kind', () => {
         server.cli('info', 'replication').includes('role:master');
       expect(replicas.filter(isMaster)).to.have.length(1);
     });
+
+    it('has a primary that stood still believed once a replica has what it says', async () => {
+      const start = async (...options: readonly string[]) =>
+        closeLater(await RedisServer.start([...APPENDING, ...options]), (it) => it.stop());
+      const primary = await start('--min-replicas-to-write', '1');
+      const replica = await start('--replicaof', '127.0.0.1', String(primary.port));
+      while (!/slave0:.*state=online/.test(primary.cli('info', 'replication'))) await delay(50);
+      const sentinel = await startSentinel(primary.port, 3_600_000);
+      const nodes = [{ host: '127.0.0.1', port: sentinel.port }];
+      const store = await openStore(
+        redisStore({ sentinel: { name: 'main', nodes }, prefix: newPrefix(), leaseMs: 60_000 }),
+      );
+      const writer = await TestWriter.acquire(store, refOf('doubted'));
+      await writer.append(records(1, 3));
+      for (const server of [primary, replica]) server.freeze();
+      let isTold = false;
+      const told = writer.append(records(4, 4)).then(() => {
+        isTold = true;
+      });
+      // So long that another one may be the primary.
+      await delay(1000);
+      primary.thaw();
+      // It takes writes before it has looked after its replicas, and is asked then what they have.
+      await until(() => isTold || /blocked_clients:[1-9]/.test(primary.cli('info', 'clients')));
+      expect(isTold).to.equal(false);
+      replica.thaw();
+      await told;
+      expect((await store.read(writer.log, 0, 9, 9999)).map(({ seq }) => seq)).to.deep.equal([1, 2, 3, 4]);
+    });
   });
 
   describe('TLS', () => {
@@ -192,14 +222,14 @@ describeWithRedis('Redis of every kind', () => {
 });
 
 /** A Sentinel that watches a master, quick to find that it has ended. */
-async function startSentinel(master: number): Promise<RedisServer> {
+async function startSentinel(master: number, downMs = 500): Promise<RedisServer> {
   const dir = closeLater(mkdtempSync(join(tmpdir(), 'gateway-sentinel-')), (it) =>
     rmSync(it, { recursive: true }),
   );
   const file = join(dir, 'sentinel.conf');
   const rules = [
     `sentinel monitor main 127.0.0.1 ${master} 1`,
-    'sentinel down-after-milliseconds main 500',
+    `sentinel down-after-milliseconds main ${downMs}`,
     'sentinel failover-timeout main 2000',
   ];
   writeFileSync(file, `${rules.join('\n')}\n`);
