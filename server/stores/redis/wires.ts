@@ -40,8 +40,9 @@ const FIRST_RETRY_MS = 20;
 const LONGEST_RETRY_MS = 500;
 /** The time that a Redis gets which has never been reached. */
 const FIRST_CONNECT_MS = 5000;
-/** Silence after which a primary under Sentinel may have been replaced, and the time that a replica has to tell for it. */
+/** Silence after which a primary under Sentinel may have been replaced, and the time that a replica then has to say that it is its own. */
 const DOUBTED_MS = 500;
+const CONFIRM_MS = 2000;
 
 /** The protocol version whose replies are lists and not objects. */
 const RESP = 2 as const;
@@ -187,7 +188,7 @@ function confirmed(send: RedisConnection['send'], changes: () => number): RedisC
   let heardAt = performance.now();
   let confirming: Promise<void> | null = null;
   const confirm = async (key: string): Promise<void> => {
-    const replicas = await send(key, ['WAIT', '1', String(DOUBTED_MS)]);
+    const replicas = await send(key, ['WAIT', '1', String(CONFIRM_MS)]);
     if (Number(replicas) < 1)
       throw new Error('No replica has what was written: this may be a former primary');
     heardAt = performance.now();
