@@ -1,4 +1,4 @@
-import { GatewayError } from '../../shared/errors.js';
+import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import { resultOf } from '../log/outcome.js';
 import { asUnavailable } from '../log/unavailable.js';
@@ -67,11 +67,8 @@ export class RunResults {
   /** Resolves with the outcome of a stored run once the store has that. Follows the session until then. */
   async ofStored(record: RunRecord): Promise<RunResult> {
     const { runId, request } = record;
-    if (request === undefined) {
-      const kept = await asUnavailable(() => this.#kept(record));
-      if (kept) return kept;
-      throw outcomeGone();
-    }
+    const known = request === undefined && (await asUnavailable(() => this.#outcomeOf(record)));
+    if (known) return known;
     const result = this.of(runId);
     this.#noteAccepted(runId);
     this.#session.reader.watch();
@@ -109,7 +106,7 @@ export class RunResults {
         const record = await this.#env.store.run(session.ref, { runId });
         // The run has ended here, or is ending. The store may have forgotten its end.
         if (record && !record.result && session.held) void session.hold.recheck();
-        if (record) await this.#tell(record);
+        if (record) isKnown = (await this.#tell(record)) && isKnown;
         else if (accepted) this.#missing(runId);
       }
     } catch (error) {
@@ -136,16 +133,33 @@ export class RunResults {
     this.#take(runId)?.resolve(result);
   }
 
-  /** Settles a run by its stored record, if that has an end. */
-  async #tell(record: RunRecord): Promise<void> {
-    if (record.request !== undefined) return;
-    const result = await this.#kept(record);
-    if (result) this.settle(record.runId, result);
-    else this.fail(record.runId, outcomeGone());
+  /** Settles a run by its stored record, if that has an end. Returns false if that end is forgotten. */
+  async #tell(record: RunRecord): Promise<boolean> {
+    if (record.request !== undefined) return true;
+    try {
+      const result = await this.#outcomeOf(record);
+      if (result) this.settle(record.runId, result);
+      return result !== undefined;
+    } catch (error) {
+      if (!isGatewayError(error)) throw error;
+      this.fail(record.runId, error);
+      return true;
+    }
   }
 
-  #kept(record: RunRecord): Promise<RunResult | undefined> {
-    return resultOf(this.#env.store, this.#session.ref, record);
+  /**
+   * The outcome of a run that has ended; undefined if the store has forgotten that end since it told of it.
+   *
+   * @throws GatewayError `CURSOR_GONE` if the answer is no longer kept
+   */
+  async #outcomeOf(record: RunRecord): Promise<RunResult | undefined> {
+    const { store } = this.#env;
+    const { ref } = this.#session;
+    const result = await resultOf(store, ref, record);
+    if (result) return result;
+    const now = await store.run(ref, { runId: record.runId });
+    if (now?.result?.cursor !== record.result?.cursor) return undefined;
+    throw new GatewayError({ code: 'CURSOR_GONE', message: 'The outcome of this run is no longer kept' });
   }
 
   /** Fails a run whose end nobody here will hear of. */
@@ -169,6 +183,3 @@ export class RunResults {
     return awaited;
   }
 }
-
-const outcomeGone = (): GatewayError =>
-  new GatewayError({ code: 'CURSOR_GONE', message: 'The outcome of this run is no longer kept' });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { defineApp, memoryStore, type Store } from '../../server/index.js';
 import { StoreError } from '../../server/stores/index.js';
+import { ForgetfulMemory } from '../support/forgetful-memory.js';
 import { gate } from '../support/gate.js';
 import { get, post, startGateway, TOKEN } from '../support/gateway.js';
 import { overriding } from '../support/overriding.js';
@@ -64,5 +65,28 @@ describe('a log that is lost to its gateway with its store', () => {
     const { body } = await waiting;
     expect(body).to.include({ stopReason: 'end' });
     expect(body.message.content).to.deep.equal([{ type: 'text', text: 'before ' }]);
+  });
+});
+
+describe('a run that a store forgets while a gateway reads its end', () => {
+  it('is unknown, and no run whose answer is no longer kept', async () => {
+    const memory = new ForgetfulMemory();
+    const app = defineApp({ run: () => 'answer' });
+    const body = { sessionId: 'main', message: 'x', idempotencyKey: 'k' };
+    const first = await startGateway({ app, store: memory.store });
+    expect((await post(`${first.url}/send`, body)).body.stopReason).to.equal('end');
+    let isForgetful = true;
+    const second = await startGateway({
+      app,
+      store: overriding(memory.store, {
+        read: (...given) => {
+          if (isForgetful) memory.forget('main', 99);
+          isForgetful = false;
+          return memory.store.read(...given);
+        },
+      }),
+    });
+    const { status, body: told } = await post(`${second.url}/send`, body);
+    expect([status, told.error?.code]).to.deep.equal([404, 'RUN_NOT_FOUND']);
   });
 });
