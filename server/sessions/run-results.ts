@@ -2,6 +2,7 @@ import { GatewayError, isGatewayError } from '../../shared/errors.js';
 import type { RunResult } from '../../shared/operation-types.js';
 import { resultOf } from '../log/outcome.js';
 import { asUnavailable } from '../log/unavailable.js';
+import { StoreError } from '../stores/append.js';
 import type { RunRecord } from '../stores/stored.js';
 import type { SessionEnvironment } from './environment.js';
 import { RETRY_MS } from './hold.js';
@@ -67,8 +68,7 @@ export class RunResults {
   /** Resolves with the outcome of a stored run once the store has that. Follows the session until then. */
   async ofStored(record: RunRecord): Promise<RunResult> {
     const { runId, request } = record;
-    const known = request === undefined && (await asUnavailable(() => this.#outcomeOf(record)));
-    if (known) return known;
+    if (request === undefined) return asUnavailable(() => this.#outcomeOf(record));
     const result = this.of(runId);
     this.#noteAccepted(runId);
     this.#session.reader.watch();
@@ -106,7 +106,7 @@ export class RunResults {
         const record = await this.#env.store.run(session.ref, { runId });
         // The run has ended here, or is ending. The store may have forgotten its end.
         if (record && !record.result && session.held) void session.hold.recheck();
-        if (record) isKnown = (await this.#tell(record)) && isKnown;
+        if (record) await this.#tell(record);
         else if (accepted) this.#missing(runId);
       }
     } catch (error) {
@@ -133,32 +133,31 @@ export class RunResults {
     this.#take(runId)?.resolve(result);
   }
 
-  /** Settles a run by its stored record, if that has an end. Returns false if that end is forgotten. */
-  async #tell(record: RunRecord): Promise<boolean> {
-    if (record.request !== undefined) return true;
+  /** Settles a run by its stored record, if that has an end. @throws StoreError */
+  async #tell(record: RunRecord): Promise<void> {
+    if (record.request !== undefined) return;
     try {
-      const result = await this.#outcomeOf(record);
-      if (result) this.settle(record.runId, result);
-      return result !== undefined;
+      this.settle(record.runId, await this.#outcomeOf(record));
     } catch (error) {
       if (!isGatewayError(error)) throw error;
       this.fail(record.runId, error);
-      return true;
     }
   }
 
   /**
-   * The outcome of a run that has ended; undefined if the store has forgotten that end since it told of it.
+   * The outcome of a run that has ended.
    *
    * @throws GatewayError `CURSOR_GONE` if the answer is no longer kept
+   * @throws StoreError also where the store has forgotten the end since it told of it
    */
-  async #outcomeOf(record: RunRecord): Promise<RunResult | undefined> {
+  async #outcomeOf(record: RunRecord): Promise<RunResult> {
     const { store } = this.#env;
     const { ref } = this.#session;
     const result = await resultOf(store, ref, record);
     if (result) return result;
     const now = await store.run(ref, { runId: record.runId });
-    if (now?.result?.cursor !== record.result?.cursor) return undefined;
+    if (now?.result?.cursor !== record.result?.cursor)
+      throw new StoreError('UNAVAILABLE', `The store has forgotten how run ${record.runId} ended`);
     throw new GatewayError({ code: 'CURSOR_GONE', message: 'The outcome of this run is no longer kept' });
   }
 

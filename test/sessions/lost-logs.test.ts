@@ -69,7 +69,7 @@ describe('a log that is lost to its gateway with its store', () => {
 });
 
 describe('a run that a store forgets while a gateway reads its end', () => {
-  it('is unknown, and no run whose answer is no longer kept', async () => {
+  it('is asked for again, and no run whose answer is no longer kept', async () => {
     const memory = new ForgetfulMemory();
     const app = defineApp({ run: () => 'answer' });
     const body = { sessionId: 'main', message: 'x', idempotencyKey: 'k' };
@@ -87,6 +87,7 @@ describe('a run that a store forgets while a gateway reads its end', () => {
       }),
     });
     const { status, body: told } = await post(`${second.url}/send`, body);
-    expect([status, told.error?.code]).to.deep.equal([404, 'RUN_NOT_FOUND']);
+    expect([status, told.error?.code, told.error?.retryable]).to.deep.equal([503, 'OVERLOADED', true]);
+    expect((await post(`${second.url}/send`, body)).body.stopReason).to.equal('end');
   });
 });
