@@ -6,7 +6,7 @@ import { connectClient } from '../support/client.js';
 import { TOKEN } from '../support/gateway.js';
 import { describeKilled, GatewayProcess } from '../support/gateway-process.js';
 import { until } from '../support/until.js';
-import { type Received, Receiver } from './receiver.js';
+import { startMoody, TAKES } from './receiver.js';
 import { UNSEEN_MS } from './unseen.js';
 
 /** The last one asks, as each third does; the one before it is read. */
@@ -15,7 +15,7 @@ const KILLS = 4;
 
 /** What a receiver does with a notice the first time; after that it takes it. */
 const MOODS: readonly ((response: ServerResponse) => unknown)[] = [
-  (response) => response.writeHead(204).end(),
+  TAKES,
   (response) => response.writeHead(500).end(),
   () => {},
   (response) => delay(400).then(() => response.writeHead(204).end()),
@@ -45,19 +45,7 @@ async function owedBy(client: Client, sessionId: string): Promise<string> {
 
 /** Kills gateways, one after another, just as runs end and as notices are on their way. */
 async function tells(place: string, count: number): Promise<void> {
-  const taken: Received[] = [];
-  const seen = new Set<string>();
-  let arrived = (): void => {};
-  const receiver = await Receiver.start((response, received) => {
-    arrived();
-    const isFirst = !seen.has(received.id);
-    seen.add(received.id);
-    const mood = isFirst ? MOODS[seen.size % MOODS.length]! : MOODS[0]!;
-    response.on('finish', () => {
-      if (response.statusCode === 204) taken.push(received);
-    });
-    return mood(response);
-  });
+  const { receiver, taken, seen, arrival } = await startMoody(MOODS);
   const gateways: GatewayProcess[] = [];
   while (gateways.length < count)
     gateways.push(await GatewayProcess.start('test/notices/program.ts', place, TOKEN, receiver.url));
@@ -79,10 +67,7 @@ async function tells(place: string, count: number): Promise<void> {
     const end = (await client.session(name).history()).messages.at(-1)!.endedAt!;
     if (await read(gateways.at(-1)!, name, cursor, end)) wasRead.add(`run_ended~${runId}`);
     // By turns: between the append and the delivery, and between the delivery and its note.
-    if (round % 2 === 1)
-      await new Promise<void>((resolve) => {
-        arrived = resolve;
-      });
+    if (round % 2 === 1) await arrival();
     await gateways[round % count]!.restart();
   }
   const owed = await Promise.all(names.map((each) => owedBy(client, each)));

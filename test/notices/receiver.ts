@@ -65,3 +65,30 @@ export class Receiver {
     if (this.#server.listening) await new Promise((resolve) => this.#server.close(resolve));
   }
 }
+
+type Mood = (response: ServerResponse) => unknown;
+
+/** What a receiver does that takes a notice. */
+export const TAKES: Mood = (response) => response.writeHead(204).end();
+
+/** A receiver that does one thing or another with a notice the first time, and takes it after that. */
+export async function startMoody(moods: readonly Mood[]) {
+  const taken: Received[] = [];
+  const seen = new Set<string>();
+  let arrived = (): void => {};
+  const receiver = await Receiver.start((response, received) => {
+    arrived();
+    const isFirst = !seen.has(received.id);
+    seen.add(received.id);
+    response.on('finish', () => {
+      if (response.statusCode === 204) taken.push(received);
+    });
+    return (isFirst ? moods[seen.size % moods.length]! : TAKES)(response);
+  });
+  /** Resolves as the next notice arrives. */
+  const arrival = (): Promise<void> =>
+    new Promise((resolve) => {
+      arrived = resolve;
+    });
+  return { receiver, taken, seen, arrival };
+}

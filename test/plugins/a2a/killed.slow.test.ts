@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type Received, Receiver } from '../../notices/receiver.js';
+import { startMoody, TAKES } from '../../notices/receiver.js';
 import { describeKilled, GatewayProcess } from '../../support/gateway-process.js';
 import { until } from '../../support/until.js';
 import { connectAgent, says } from './fixtures.js';
@@ -13,7 +13,7 @@ const KILLS = 4;
 
 /** What a receiver does with a notice the first time; after that it takes it. */
 const MOODS: readonly ((response: ServerResponse) => unknown)[] = [
-  (response) => response.writeHead(204).end(),
+  TAKES,
   (response) => response.writeHead(500).end(),
   (response) => delay(300).then(() => response.writeHead(204).end()),
   (response) => response.destroy(),
@@ -21,18 +21,7 @@ const MOODS: readonly ((response: ServerResponse) => unknown)[] = [
 
 /** Kills gateways, one after another, just as tasks end or ask, and as what is told of them is on its way. */
 async function tell(place: string, count: number): Promise<void> {
-  const taken: Received[] = [];
-  const seen = new Set<string>();
-  let arrived = (): void => {};
-  const receiver = await Receiver.start((response, received) => {
-    arrived();
-    const mood = seen.has(received.id) ? MOODS[0]! : MOODS[(seen.size + 1) % MOODS.length]!;
-    seen.add(received.id);
-    response.on('finish', () => {
-      if (response.statusCode === 204) taken.push(received);
-    });
-    return mood(response);
-  });
+  const { receiver, taken, arrival } = await startMoody(MOODS);
   const gateways: GatewayProcess[] = [];
   while (gateways.length < count)
     gateways.push(await GatewayProcess.start('test/plugins/a2a/program.ts', place));
@@ -46,10 +35,7 @@ async function tell(place: string, count: number): Promise<void> {
       (asks ? asking : ending).push(id);
     }
     // By turns: as they are accepted, and as the first of them is told.
-    if (round % 2 === 1)
-      await new Promise<void>((resolve) => {
-        arrived = resolve;
-      });
+    if (round % 2 === 1) await arrival();
     await gateways[round % count]!.restart();
   }
   const told = (state: string): Set<string> =>
