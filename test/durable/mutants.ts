@@ -112,6 +112,11 @@ function late(
     event.term = options.term;
     return { ...event };
   });
-  setTimeout(() => void store.append(log, copies, options), 100);
+  // A store that refuses it by then is told to nobody either.
+  setTimeout(async () => {
+    try {
+      await store.append(log, copies, options);
+    } catch {}
+  }, 100);
   return { epoch: log.epoch, first, last };
 }
