@@ -6,8 +6,8 @@ import { describeWithRedis, endSharedRedis, newPrefix, sharedRedis } from '../su
 import { ENGINES } from '../support/stores.js';
 import { describeCuts } from './on-a-store.js';
 
-describeCuts('memory', memoryStore);
-describeCuts('SQLite', ENGINES.SQLite, 4);
+describeCuts('memory', memoryStore, 3);
+describeCuts('SQLite', ENGINES.SQLite, 7);
 
 describeWithRedis('Redis', () => {
   let url = '';
@@ -15,7 +15,7 @@ describeWithRedis('Redis', () => {
     ({ url } = await sharedRedis());
   });
   after(endSharedRedis);
-  describeCuts('Redis', () => redisStore({ url, prefix: newPrefix(), durability: 'none' }), 4);
+  describeCuts('Redis', () => redisStore({ url, prefix: newPrefix(), durability: 'none' }), 7);
 });
 
 describeWithPostgres('PostgreSQL', () => {
@@ -26,6 +26,6 @@ describeWithPostgres('PostgreSQL', () => {
   describeCuts(
     'PostgreSQL',
     () => postgresStore({ url, schema: newSchema(), allowEphemeral: true, pool: { max: 4 } }),
-    8,
+    9,
   );
 });
