@@ -9,23 +9,29 @@ const SUSPECTS = '.cache/suspects.json';
 /** What all that runs the package needs, and types and lint do not. */
 const built = check(...npm('build'));
 
-await runPhases([
+/** Minutes of a step: the longest takes 15 on two cores. */
+const MINUTES = 30;
+
+await runPhases(
   [
-    // The slow ones first, so that none is left for the end.
-    [built, suite('node', 'scripts/test/run.mjs', 'slow,quick', '--suspects', SUSPECTS)],
     [
-      check(...npm('typecheck')),
-      check(...npm('lint')),
-      after(built, check(...npm('api', '--check'))),
-      suite(...npm('test:package')),
-      suite(...npm('test:peers')),
-      suite(...npm('test:python')),
-      // Each runs on our own Node each day.
-      suite(...npm('test:node24', '--days', '3')),
+      // The slow ones first, so that none is left for the end.
+      [built, suite('node', 'scripts/test/run.mjs', 'slow,quick', '--suspects', SUSPECTS)],
+      [
+        check(...npm('typecheck')),
+        check(...npm('lint')),
+        after(built, check(...npm('api', '--check'))),
+        suite(...npm('test:package')),
+        suite(...npm('test:peers')),
+        suite(...npm('test:python')),
+        // Each runs on our own Node each day.
+        suite(...npm('test:node24', '--days', '3')),
+      ],
+      // Most of its time it waits.
+      [after(built, suite(...npm('test:cluster')))],
     ],
-    // Most of its time it waits.
-    [after(built, suite(...npm('test:cluster')))],
+    // Where nothing else runs.
+    [[check('node', 'scripts/test/timed.mjs', SUSPECTS), suite(...npm('test:quiet'))]],
   ],
-  // Where nothing else runs.
-  [[check('node', 'scripts/test/timed.mjs', SUSPECTS), suite(...npm('test:quiet'))]],
-]);
+  MINUTES,
+);

@@ -48,7 +48,8 @@ function run(files, more = []) {
     process.execPath,
     [
       'node_modules/mocha/bin/mocha.js',
-      ...['--reporter', 'scripts/test/reporter.cjs'],
+      // What a test leaves open keeps nobody waiting.
+      ...['--exit', '--reporter', 'scripts/test/reporter.cjs'],
       ...(values.timeout ? ['--timeout', values.timeout] : []),
       ...(values.grep && !more.includes('--grep') ? ['--grep', values.grep] : []),
       ...more,
