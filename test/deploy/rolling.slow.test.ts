@@ -10,7 +10,7 @@ import { buildProgram, buildProgramOf } from '../support/built-program.js';
 import { connectClient } from '../support/client.js';
 import { TOKEN } from '../support/gateway.js';
 import { closeLater } from '../support/resources.js';
-import { SHARED_STORES } from '../support/shared-stores.js';
+import { pairedWithStores } from '../support/shared-stores.js';
 import { until } from '../support/until.js';
 import { Cluster } from './cluster.js';
 import { olderVersion } from './older.js';
@@ -124,89 +124,87 @@ const FROM = {
   },
 };
 
-for (const store of SHARED_STORES) {
+for (const [store, [from, { program: before, passes }]] of pairedWithStores(Object.entries(FROM)))
   store.describe(`three gateways on ${store.name} behind nginx, each restarted under load`, () => {
-    for (const [from, { program: before, passes }] of Object.entries(FROM))
-      it(`from ${from}, lose nothing, double nothing, and end each run once`, async function () {
-        CLUSTER_PROXY.need(this);
-        // Processes start in their own time.
-        this.timeout(300_000);
-        const cluster = await Cluster.start(await before(this), await store.start());
-        const program = await buildProgram(PROGRAM);
-        const { url } = cluster;
-        const sse = connectClient(url);
-        const webSocket = connectClient(url, { transport: 'websocket', WebSocket });
-        const readers: Reader[] = SESSIONS.flatMap((id) => [
-          withSdk(sse, id, 'SSE'),
-          withSdk(webSocket, id, 'WebSocket'),
-          withEventSource(url, id),
-        ]);
-        const counting = sse.send('long:one', 'count');
-        const asked = webSocket.send('asking:one', 'ask');
-        for (let each = 0; each < STREAMS; each++) readers.push(withEventSource(url, 'long:one'));
-        readers.push(withSdk(webSocket, 'long:one', 'WebSocket'), withSdk(sse, 'asking:one', 'SSE'));
-        await counting.accepted;
-        await until(() => readers.at(-2)!.seqs.length > 5);
+    it(`from ${from}, lose nothing, double nothing, and end each run once`, async function () {
+      CLUSTER_PROXY.need(this);
+      // Processes start in their own time.
+      this.timeout(300_000);
+      const cluster = await Cluster.start(await before(this), await store.start());
+      const program = await buildProgram(PROGRAM);
+      const { url } = cluster;
+      const sse = connectClient(url);
+      const webSocket = connectClient(url, { transport: 'websocket', WebSocket });
+      const readers: Reader[] = SESSIONS.flatMap((id) => [
+        withSdk(sse, id, 'SSE'),
+        withSdk(webSocket, id, 'WebSocket'),
+        withEventSource(url, id),
+      ]);
+      const counting = sse.send('long:one', 'count');
+      const asked = webSocket.send('asking:one', 'ask');
+      for (let each = 0; each < STREAMS; each++) readers.push(withEventSource(url, 'long:one'));
+      readers.push(withSdk(webSocket, 'long:one', 'WebSocket'), withSdk(sse, 'asking:one', 'SSE'));
+      await counting.accepted;
+      await until(() => readers.at(-2)!.seqs.length > 5);
 
-        const load = new Load();
-        const sent = new Map<string, string[]>(SESSIONS.map((id) => [id, []]));
-        for (const id of SESSIONS) {
-          for (const [name, client] of Object.entries({ SSE: sse, WebSocket: webSocket })) {
-            load.add(async (n) => {
-              sent.get(id)!.push(`${name} ${n}`);
-              expect((await client.send(id, `${name} ${n}`).result).stopReason).to.equal('end');
-            });
-          }
+      const load = new Load();
+      const sent = new Map<string, string[]>(SESSIONS.map((id) => [id, []]));
+      for (const id of SESSIONS) {
+        for (const [name, client] of Object.entries({ SSE: sse, WebSocket: webSocket })) {
+          load.add(async (n) => {
+            sent.get(id)!.push(`${name} ${n}`);
+            expect((await client.send(id, `${name} ${n}`).result).stopReason).to.equal('end');
+          });
         }
-        await withMcp(url, load, passes);
-        withCompletions(url, load);
+      }
+      await withMcp(url, load, passes);
+      withCompletions(url, load);
 
+      await load.goesOn();
+      for (const at of cluster.urls.keys()) {
+        await cluster.restart(at, program);
         await load.goesOn();
-        for (const at of cluster.urls.keys()) {
-          await cluster.restart(at, program);
-          await load.goesOn();
-        }
-        await load.stop();
+      }
+      await load.stop();
 
-        // What began before the first restart, and was not over at the last.
-        const { pending } = await sse.session('asking:one').state();
-        expect(pending).to.have.length(1);
-        await sse.session('asking:one').respond(pending[0]!.callId, { output: 'yes' });
-        const answer = await asked.result;
-        expect(answer.stopReason).to.equal('end');
-        expect(textOf(answer.message!)).to.equal('May I? yes');
-        await webSocket.send('long:one', 'that will do', { onBusy: 'steer' }).accepted;
-        const { message, stopReason } = await counting.result;
-        expect(stopReason).to.equal('end');
-        const counted = textOf(message!).trim().split(' ');
-        expect(counted).to.deep.equal(counted.map((_, at) => String(at + 1)));
+      // What began before the first restart, and was not over at the last.
+      const { pending } = await sse.session('asking:one').state();
+      expect(pending).to.have.length(1);
+      await sse.session('asking:one').respond(pending[0]!.callId, { output: 'yes' });
+      const answer = await asked.result;
+      expect(answer.stopReason).to.equal('end');
+      expect(textOf(answer.message!)).to.equal('May I? yes');
+      await webSocket.send('long:one', 'that will do', { onBusy: 'steer' }).accepted;
+      const { message, stopReason } = await counting.result;
+      expect(stopReason).to.equal('end');
+      const counted = textOf(message!).trim().split(' ');
+      expect(counted).to.deep.equal(counted.map((_, at) => String(at + 1)));
 
-        for (const id of [...SESSIONS, 'long:one', 'asking:one']) {
-          const head = seqOf((await sse.session(id).state()).cursor!);
-          const all = Array.from({ length: head }, (_, at) => at + 1);
-          const logs: (readonly LoggedEvent[])[] = [];
-          for (const node of cluster.urls) logs.push(await logOf(connectClient(node), id, head));
-          for (const other of logs.slice(1)) expect(other).to.deep.equal(logs[0]);
-          const [log = []] = logs;
-          const bySource = log.filter(({ type }) => LOGGED.includes(type)).map(({ cursor }) => seqOf(cursor));
-          const accepted = those(log, 'message_accepted');
-          const ends = those(log, 'message_end');
-          expect(ends.map(({ runId }) => runId)).to.have.members(accepted.map(({ runId }) => runId));
-          expect(new Set(ends.map(({ runId }) => runId))).to.have.length(ends.length);
-          const texts = sent.get(id);
-          if (texts) {
-            expect(accepted.map(({ message: asks }) => textOf(asks))).to.have.members(texts);
-            const answers = ends.map((end) => `${end.stopReason} ${textOf(end.message!)}`);
-            expect(answers).to.have.members(texts.map((text) => `end You said: ${text} `));
-          }
-          for (const reader of readers.filter(({ name }) => name.endsWith(` of ${id}`))) {
-            await until(() => reader.failed !== undefined || (reader.seqs.at(-1) ?? 0) >= head);
-            expect(reader.failed, reader.name).to.equal(undefined);
-            expect(reader.gaps, reader.name).to.deep.equal([]);
-            const expected = reader.name.startsWith('EventSource') ? bySource : all;
-            expect(reader.seqs, reader.name).to.deep.equal(expected);
-          }
+      for (const id of [...SESSIONS, 'long:one', 'asking:one']) {
+        const head = seqOf((await sse.session(id).state()).cursor!);
+        const all = Array.from({ length: head }, (_, at) => at + 1);
+        const logs: (readonly LoggedEvent[])[] = [];
+        for (const node of cluster.urls) logs.push(await logOf(connectClient(node), id, head));
+        for (const other of logs.slice(1)) expect(other).to.deep.equal(logs[0]);
+        const [log = []] = logs;
+        const bySource = log.filter(({ type }) => LOGGED.includes(type)).map(({ cursor }) => seqOf(cursor));
+        const accepted = those(log, 'message_accepted');
+        const ends = those(log, 'message_end');
+        expect(ends.map(({ runId }) => runId)).to.have.members(accepted.map(({ runId }) => runId));
+        expect(new Set(ends.map(({ runId }) => runId))).to.have.length(ends.length);
+        const texts = sent.get(id);
+        if (texts) {
+          expect(accepted.map(({ message: asks }) => textOf(asks))).to.have.members(texts);
+          const answers = ends.map((end) => `${end.stopReason} ${textOf(end.message!)}`);
+          expect(answers).to.have.members(texts.map((text) => `end You said: ${text} `));
         }
-      });
+        for (const reader of readers.filter(({ name }) => name.endsWith(` of ${id}`))) {
+          await until(() => reader.failed !== undefined || (reader.seqs.at(-1) ?? 0) >= head);
+          expect(reader.failed, reader.name).to.equal(undefined);
+          expect(reader.gaps, reader.name).to.deep.equal([]);
+          const expected = reader.name.startsWith('EventSource') ? bySource : all;
+          expect(reader.seqs, reader.name).to.deep.equal(expected);
+        }
+      }
+    });
   });
-}

@@ -36,7 +36,7 @@ async function fatesOf(
       const sessionId = `s${round}-${n}`;
       const first = await post(`${url}/send`, { sessionId, message: '5' });
       await post(`${url}/close`, { sessionId });
-      const second = await post(`${url}/send`, { sessionId, message: '100000' }, respondAsync);
+      const second = await post(`${url}/send`, { sessionId, message: '100000 10' }, respondAsync);
       begun.push({ sessionId, cursor: first.body.cursor, runs: [first.body.runId, second.body.runId] });
     }
     const answers = begun.map(({ sessionId }) =>

@@ -1,10 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { createGateway, defineApp } from '../../server/index.js';
 import { sqliteStore } from '../../server/stores/sqlite/index.js';
 import { TOKEN } from '../support/gateway.js';
 import { mutants } from './mutants.js';
 import '../support/shipped-limits.js';
 
-// gateway-program <database> [port] [mutant]: a gateway whose app streams as many deltas as its message says.
+// gateway-program <database> [port] [mutant]: a gateway whose app streams as many deltas as its message says, and pauses for so many
+// milliseconds behind each where it says that too.
 const [, , path, port = '0', mutant = 'none'] = process.argv;
 
 // Long enough that a round fills the store's journal.
@@ -12,9 +14,11 @@ const PADDING = 'äx'.repeat(10_000);
 
 const app = defineApp({
   async *run(turn) {
-    for (let i = 0; i < Number(turn.text); i++) {
+    const [count, pauseMs] = turn.text.split(' ');
+    for (let i = 0; i < Number(count); i++) {
       yield `${i} of ${turn.runId}${i % 8 === 7 ? PADDING : ''}; `;
-      if (i % 3 === 0) await new Promise(setImmediate);
+      if (pauseMs !== undefined) await delay(Number(pauseMs));
+      else if (i % 3 === 0) await new Promise(setImmediate);
     }
   },
 });

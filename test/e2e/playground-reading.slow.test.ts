@@ -4,6 +4,7 @@ import { createClient } from '../../client/index.js';
 import { createGateway, defineApp } from '../../server/index.js';
 import { playgroundPlugin } from '../../server/plugins/playground/index.js';
 import { BROWSERS } from '../support/browser.js';
+import { todays } from '../support/daily.js';
 import { buildPlayground } from '../support/playground.js';
 import { closeLater } from '../support/resources.js';
 
@@ -58,7 +59,7 @@ async function start(answers: readonly string[]): Promise<string> {
   return `${url}/#/chat/main`;
 }
 
-for (const { name, need, open } of BROWSERS) {
+for (const { name, need, open } of todays(BROWSERS, BROWSERS.length)) {
   describe(`a conversation of the playground, read in ${name}`, () => {
     before(async function () {
       need(this);

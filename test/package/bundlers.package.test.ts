@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { build } from 'esbuild';
 import { build as buildWithVite } from 'vite';
 import { needRuntime, RUNTIMES } from '../platforms/runtimes.js';
-import { describeDaily } from '../support/daily.js';
+import { describeDaily, isToday } from '../support/daily.js';
 import { freePort } from '../support/free-port.js';
 import { ROOT, runCommand } from '../support/program.js';
 import { type Installed, installPackage } from './installed.js';
@@ -112,7 +112,8 @@ describe('a program with each store and each plugin', () => {
 
   describeDaily('in an application of Next with cacheComponents', 2, () => {
     for (const bundler of ['webpack', 'turbopack'])
-      it(`is built by ${bundler}, beside a page with the client`, async () => {
+      it(`is built by ${bundler}, beside a page with the client`, async function () {
+        if (!isToday(2, 3)) this.skip();
         await installed.install('react', 'react-dom', 'next@npm:next@16.4.6');
         cpSync(join(installed.project, 'next'), installed.project, { recursive: true });
         const next = 'node_modules/next/dist/bin/next';

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { COMPONENTS } from '../../scripts/components-page.js';
 import { createGateway, defineApp } from '../../server/index.js';
 import { needChromium, openPage } from '../support/browser.js';
+import { isToday } from '../support/daily.js';
 import { listenOnLoopback } from '../support/host-server.js';
 import { ROOT } from '../support/program.js';
 import { closeLater } from '../support/resources.js';
@@ -69,6 +70,7 @@ describe('the components of the registry, added by shadcn', () => {
 
   before(async function () {
     needChromium(this);
+    if (!isToday(1, 3)) this.skip();
     installed = await installPackage();
     await installed.install('react', 'react-dom', 'marked', 'highlight.js', 'lucide-react');
     await installed.install('@types/react', '@types/react-dom');

@@ -27,3 +27,9 @@ const ALL: readonly SharedStoreKind[] = [
 
 /** Those that gateways share: one of them a day. */
 export const SHARED_STORES = todays(ALL, ALL.length);
+
+/** Each of them with each of these: one pair a day. */
+export function pairedWithStores<T>(all: readonly T[]): readonly (readonly [SharedStoreKind, T])[] {
+  const pairs = ALL.flatMap((store) => all.map((other) => [store, other] as const));
+  return todays(pairs, pairs.length);
+}
