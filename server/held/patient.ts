@@ -8,11 +8,7 @@ import type { HeldSession } from './held-session.js';
 /** Waits between two reads, in milliseconds: the first, and the longest. */
 const AGAIN_MS = { least: 50, most: 2000 };
 
-/**
- * Reads what a run needs before its app begins, again while the store can't be read, for `limits.runMs` at most.
- *
- * @throws what the last read threw, also once the run is not active here any more
- */
+/** Reads what a run needs before its app begins. See `readAgain`. */
 export function readPatiently<Result>(
   held: HeldSession,
   run: LiveRun,
@@ -22,7 +18,13 @@ export function readPatiently<Result>(
   return isPromise(first) ? readAgain(held, run, read, first) : first;
 }
 
-async function readAgain<Result>(
+/**
+ * Reads what a run needs again, while the store can't be read, for `limits.runMs` at most.
+ *
+ * @param first The first reading
+ * @throws what the last read threw, also once the run is not active here any more
+ */
+export async function readAgain<Result>(
   held: HeldSession,
   run: LiveRun,
   read: () => MaybePromise<Result>,
@@ -58,4 +60,4 @@ export function endUnread(held: HeldSession, run: LiveRun, error: unknown): void
 }
 
 const report = ({ env, id, runs }: HeldSession, run: LiveRun, error: unknown): void =>
-  env.report(error, `reading the history of session ${id}`, runs.about(run));
+  env.report(error, `reading what a run of session ${id} needs`, runs.about(run));

@@ -1,6 +1,7 @@
 import { createGateway, defineApp, isGatewayError, type Turn } from '../../server/index.js';
 import type { Store } from '../../server/stores/store.js';
 import type { StoredEvent } from '../../server/stores/stored.js';
+import type { Budget } from '../../shared/budgets/options.js';
 import { FAST, TestLogger } from '../support/gateway.js';
 import { insist } from '../support/insist.js';
 import { closeLater } from '../support/resources.js';
@@ -25,6 +26,8 @@ const appFor = (effects: string[]) =>
       if (turn.text === 'ask') await turn.confirm({ name: 'pay', input: 1 });
       if (turn.text === 'steps')
         for (const name of ['a', 'b']) await turn.step(name, ({ key }) => effects.push(key));
+      if (turn.text === 'spend')
+        for (const id of ['a', 'b']) await turn.usage({ id, inputTokens: 600, outputTokens: 0 });
       if (turn.text === 'children') {
         const begun = ['a', 'b'].map((id) => turn.spawn('main', { message: id, id }).result);
         await Promise.allSettled(begun);
@@ -33,6 +36,12 @@ const appFor = (effects: string[]) =>
       yield turn.text;
     },
   });
+
+/** A budget of which a run is told that some of it is spent. */
+const BUDGET: Budget = {
+  ...{ name: 'own', per: 'session', period: 'ever' },
+  ...{ limit: { tokens: 2000 }, at: [0.5], reached: 'stop' },
+};
 
 /** Time after which two flows are helped on, in milliseconds. */
 const STUCK_MS = 2000;
@@ -71,6 +80,7 @@ export async function attempt(inner: Store, { flow, other, at, cut }: Trial): Pr
         embedded: true,
         sessionScope: 'global',
         logger: new TestLogger(),
+        ...(flow === 'spend' && { budgets: [BUDGET] }),
       },
       limits: { ...FAST, loopDelayMs: Number.POSITIVE_INFINITY, drainMs: 1000 },
     });
@@ -133,6 +143,8 @@ export async function attempt(inner: Store, { flow, other, at, cut }: Trial): Pr
   if (logs.length === 0) violations.push('the session has no log');
   const runs = new Map<string, string>();
   for (const log of logs) violations.push(...judge(log, runs));
+  const told = logs.flat().filter(({ type }) => type === 'budget_warned');
+  if (flow === 'spend' && told.length !== 1) violations.push(`it was warned ${told.length} times`);
   const isWiped = [flow, other].includes('delete');
   for (const { acknowledged } of isWiped ? [] : people)
     for (const [key, runId] of acknowledged)

@@ -10,12 +10,13 @@ import type { Store } from '../../stores/store.js';
 import { Budgets } from './budgets.js';
 import { budgetConfig, pricesOf } from './config.js';
 import { type Counted, rowsOf } from './counts.js';
-import { BudgetGate, TOLD } from './gate.js';
+import { BudgetGate } from './gate.js';
 import { Ledger } from './ledger.js';
 import { BudgetSetter } from './opening.js';
 import { opened } from './question.js';
 import { usesOf, WAITING, WrittenUses } from './recording.js';
 import { SHARES } from './spent-reader.js';
+import { TOLD } from './told-parts.js';
 import {
   ACCOUNTS,
   type Account,

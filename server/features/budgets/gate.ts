@@ -1,16 +1,11 @@
-import * as z from 'zod';
 import type { BudgetState } from '../../../shared/budgets/contract.js';
-import type { Budget } from '../../../shared/budgets/options.js';
 import { GatewayError } from '../../../shared/errors.js';
-import type { EventDraft } from '../../../shared/events.js';
 import type { Confirmation } from '../../apps/application.js';
 import type { MaybePromise } from '../../async/maybe-promise.js';
 import type { RunGate } from '../../held/gates.js';
 import type { HeldSession } from '../../held/held-session.js';
-import { idOf } from '../../ids.js';
 import { asUnavailable } from '../../log/unavailable.js';
 import type { AdmittedSend } from '../../operations/feature.js';
-import { kind } from '../../records/kind.js';
 import type { Ending } from '../../runs/ending.js';
 import type { LiveRun } from '../../runs/live-run.js';
 import type { Hindrance } from '../../runs/run-port.js';
@@ -21,20 +16,13 @@ import { factsOf, rootOf } from './facts.js';
 import type { Ledger } from './ledger.js';
 import { isQuestion, OPENED, opened, QUESTION } from './question.js';
 import { SpentReader } from './spent-reader.js';
-import { PAST_MS } from './usage-records.js';
-
-/** Parts of a limit that were told, each once for its account. They are forgotten with its sums. */
-export const TOLD = kind<{ readonly owner: string; readonly at: number; readonly due?: number }>({
-  ...{ name: 'budget-told', endsWith: 'time' },
-  schema: z.object({ owner: z.string(), at: z.number(), due: z.number().exactOptional() }),
-  ownerOf: ({ owner }) => owner,
-  dueOf: ({ due }) => due,
-});
+import { ToldParts } from './told-parts.js';
 
 /** Asks of each run that draws from a budget whether it may go on. */
 export class BudgetGate {
   readonly #budgets: Budgets;
   readonly #spent: SpentReader;
+  readonly #told: ToldParts;
   readonly #store: Store;
   /** The accounts from which runs may draw beyond the limit, since a person has said so. */
   readonly #passed = new WeakMap<HeldSession, Set<string>>();
@@ -42,6 +30,7 @@ export class BudgetGate {
   constructor(budgets: Budgets, ledger: Ledger, store: Store) {
     this.#budgets = budgets;
     this.#spent = new SpentReader(ledger, store);
+    this.#told = new ToldParts(store);
     this.#store = store;
   }
 
@@ -69,9 +58,9 @@ export class BudgetGate {
   }
 
   /** Whether there may be something to tell, or to do, of the spent amounts. */
-  #hasNews({ budget, account: { owner }, marks }: Draw, spent: Spent): boolean {
+  #hasNews({ budget, account, marks }: Draw, spent: Spent): boolean {
     const part = partSpent(budget, spent, true);
-    return part >= 1 || marks.some((mark) => part >= mark && !this.#known.has(toldId(owner, mark, budget)));
+    return part >= 1 || marks.some((mark) => part >= mark && !this.#told.isTold(budget, account, mark));
   }
 
   async #judge(
@@ -83,8 +72,7 @@ export class BudgetGate {
     const spent = await Promise.all(
       draws.map((draw) => this.#spent.known(draw, held) ?? this.#spent.reserved(draw, held)),
     );
-    const told = await Promise.all(draws.map((draw, i) => this.#told(draw, spent[i]!, run)));
-    for (const event of told.flat()) held.log.append(event);
+    await Promise.all(draws.map((draw, i) => this.#tell(held, run, draw, spent[i]!)));
     let stops: Hindrance | null = null;
     for (const [i, draw] of draws.entries()) {
       const { budget, account } = draw;
@@ -140,33 +128,18 @@ export class BudgetGate {
     }
   }
 
-  /** The events of a draw that nobody was told before. */
-  async #told(draw: Draw, spent: Spent, run: LiveRun): Promise<readonly EventDraft[]> {
+  /** Tells what nobody was told before of a draw. */
+  async #tell({ log }: HeldSession, run: LiveRun, draw: Draw, spent: Spent): Promise<void> {
     const { budget, account, marks } = draw;
     const part = partSpent(budget, spent, true);
-    const events: EventDraft[] = [];
     for (const mark of marks) {
-      const id = toldId(account.owner, mark, budget);
-      if (part < mark || this.#known.has(id)) continue;
-      const due = account.until === undefined ? {} : { due: account.until + PAST_MS };
-      const isFirst = await this.#store.changeRecords(account.home, [
-        TOLD.put(id, { owner: account.owner, at: mark, ...due }, { token: 0 }),
-      ]);
-      this.#know(id);
-      if (!isFirst) continue;
+      if (part < mark || this.#told.isTold(budget, account, mark)) continue;
+      if (!(await this.#told.take(budget, account, mark))) continue;
       const base = { runId: run.id, ts: Date.now(), ...stateOf(draw, spent) };
-      events.push(
+      log.append(
         mark < 1 ? { type: 'budget_warned', ...base, at: mark } : { type: 'budget_reached', ...base },
       );
     }
-    return events;
-  }
-
-  readonly #known = new Set<string>();
-
-  #know(id: string): void {
-    if (this.#known.size >= 10_000) this.#known.clear();
-    this.#known.add(id);
   }
 
   /** @throws GatewayError `BUDGET_EXHAUSTED` if a budget that stops is used up */
@@ -194,9 +167,6 @@ export class BudgetGate {
     }
   }
 }
-
-const toldId = (owner: string, mark: number, { limit }: Budget): string =>
-  idOf(owner, mark, JSON.stringify(limit));
 
 /** The end of a run whose budget is used up. */
 function endingOf(state: BudgetState): Ending {
