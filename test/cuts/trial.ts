@@ -164,7 +164,13 @@ function judge(log: readonly StoredEvent[], runs: Map<string, string>): readonly
   const open = new Map<string, boolean>();
   let holder: string | null = null;
   for (const [i, { seq, type, body }] of log.entries()) {
-    const { runId, key, to } = JSON.parse(body) as { runId?: string; key?: string; to?: string | null };
+    const { runId, key, to, code } = JSON.parse(body) as {
+      readonly runId?: string;
+      readonly key?: string;
+      readonly to?: string | null;
+      readonly code?: string;
+    };
+    if (type === 'run_error' && code === 'OVERLOADED') found.push(`${runId} was ended by its store`);
     if (i > 0 && seq !== log[i - 1]!.seq + 1) found.push(`a hole before ${seq}`);
     if (type === 'control_moved') holder = to ?? null;
     if (type === 'message_start' && holder !== null) found.push(`${runId} began while ${holder} had control`);
