@@ -49,12 +49,16 @@ function bounds(this: Mocha.Suite, makePlace: MakePlace): void {
     place = await makePlace({});
   });
 
-  const startAll = async (calls: Calls, budgets: readonly Budget[]): Promise<readonly Node[]> => {
+  const startAll = async (
+    calls: Calls,
+    budgets: readonly Budget[],
+    storeMs: number,
+  ): Promise<readonly Node[]> => {
     const nodes: Node[] = [];
     for (let n = 0; n < 3; n += 1)
       nodes.push(
         await startOn(await place.node(), {
-          ...{ id: `gw${n}`, app: calls.app, budgets, limits: { storeMs: 10_000 } },
+          ...{ id: `gw${n}`, app: calls.app, budgets, limits: { storeMs } },
         }),
       );
     return nodes;
@@ -63,7 +67,7 @@ function bounds(this: Mocha.Suite, makePlace: MakePlace): void {
   it(`${RUNS} runs at three gateways by one budget: at most one call each beyond it, and the sums are the app's own count`, async () => {
     const calls = new Calls();
     const limit = 300;
-    const nodes = await startAll(calls, [budget(limit)]);
+    const nodes = await startAll(calls, [budget(limit)], 10_000);
     const sent = Array.from({ length: RUNS }, (_, n) => nodes[n % 3]!.client.send(`s${n}`, 'go'));
     const ends = await Promise.all(
       sent.map(({ result }) => result.then(({ stopReason }) => stopReason, String)),
@@ -79,7 +83,7 @@ function bounds(this: Mocha.Suite, makePlace: MakePlace): void {
   it('runs over the death of a gateway, each call counted once', async () => {
     const random = randomOf(7);
     const calls = new Calls();
-    const nodes = await startAll(calls, [{ ...budget(100_000), reached: 'warn' }]);
+    const nodes = await startAll(calls, [{ ...budget(100_000), reached: 'warn' }], 2000);
     const sent = Array.from({ length: 30 }, (_, n) => nodes[n % 3]!.client.send(`s${n}`, 'go'));
     for (const { accepted, result } of sent) {
       await accepted;

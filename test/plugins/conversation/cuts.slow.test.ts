@@ -161,7 +161,7 @@ const CLIENTS: readonly Client[] = [
   ...langGraph.SDKS.map(classic),
 ];
 
-describeDaily('a conversation of a door whose streams are cut', 3, () => {
+describeDaily('a conversation of a door whose streams are cut', 5, () => {
   // Behind each frame it is cut on one store, and ended on the other.
   for (const [number, [store, make]] of STORES.entries())
     for (const { name, plugin, effects: each, converse, believesEnds } of CLIENTS)

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import {
   type CreateTaskSessionFromClientOptions,
@@ -151,5 +152,6 @@ export const until = async (url: string, taskId: string, status: string, options
     const task = await got(url, taskId, options);
     if (task.status === status) return task;
     expect(task.status, JSON.stringify(task)).to.be.oneOf(['working', 'input_required']);
+    await delay(task.pollIntervalMs);
   }
 };
