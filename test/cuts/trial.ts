@@ -144,7 +144,7 @@ export async function attempt(inner: Store, { flow, other, at, cut }: Trial): Pr
   const runs = new Map<string, string>();
   for (const log of logs) violations.push(...judge(log, runs));
   const told = logs.flat().filter(({ type }) => type === 'budget_warned');
-  if (flow === 'spend' && told.length !== 1) violations.push(`it was warned ${told.length} times`);
+  if (flow === 'spend' && !other && told.length !== 1) violations.push(`it was warned ${told.length} times`);
   const isWiped = [flow, other].includes('delete');
   for (const { acknowledged } of isWiped ? [] : people)
     for (const [key, runId] of acknowledged)

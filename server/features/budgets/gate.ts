@@ -135,7 +135,9 @@ export class BudgetGate {
     for (const mark of marks) {
       if (part < mark || this.#told.isTold(budget, account, mark)) continue;
       if (!(await this.#told.take(budget, account, mark))) continue;
-      const base = { runId: run.id, ts: Date.now(), ...stateOf(draw, spent) };
+      // A run that has ended meanwhile has no more events.
+      const isOver = run.state === 'ended';
+      const base = { ...(!isOver && { runId: run.id }), ts: Date.now(), ...stateOf(draw, spent) };
       log.append(
         mark < 1 ? { type: 'budget_warned', ...base, at: mark } : { type: 'budget_reached', ...base },
       );
