@@ -101,7 +101,12 @@ export class PostgresServer {
   fill(): () => void {
     const filler = join(this.#dir, 'filler');
     const { bavail, bsize } = statfsSync(this.#dir);
-    writeFileSync(filler, Buffer.alloc(bavail * bsize));
+    try {
+      writeFileSync(filler, Buffer.alloc(bavail * bsize));
+    } catch (error) {
+      // The server has taken some of it meanwhile, so it is full all the same.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    }
     return () => rmSync(filler);
   }
 
