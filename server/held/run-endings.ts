@@ -64,6 +64,13 @@ export function resultsOf(
   return results;
 }
 
+/** One run of each id. A message that is sent again has a second one, until the store is found to have its key. */
+function oneOfEach(runs: readonly LiveRun[]): readonly LiveRun[] {
+  const byId = new Map<string, LiveRun>();
+  for (const run of runs) if (!byId.has(run.id) || run.state !== 'accepting') byId.set(run.id, run);
+  return [...byId.values()];
+}
+
 /**
  * Ends runs in one append with its cause. The runs go on until the append is stored, and are unaffected if it is refused. Ends that the store
  * can never keep are written as errors.
@@ -76,7 +83,7 @@ export async function endRuns<Cause extends Plan>(
   const make = (state: SessionState, refused: number): EndPlan<Cause> => {
     const concerned = runs.filter((run) => concerns(state, run));
     const over = concerned.flatMap((run) => run.tree);
-    const own = concerned.flatMap((run) => endDrafts(run, ending, state, { refused }));
+    const own = oneOfEach(concerned).flatMap((run) => endDrafts(run, ending, state, { refused }));
     const ends = over.length > 0 && before ? [...before(state), ...own] : own;
     const caused = cause(state, ends);
     const { events, records = [] } = caused;
