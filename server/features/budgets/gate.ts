@@ -133,8 +133,7 @@ export class BudgetGate {
     const { budget, account, marks } = draw;
     const part = partSpent(budget, spent, true);
     for (const mark of marks) {
-      if (part < mark || this.#told.isTold(budget, account, mark)) continue;
-      if (!(await this.#told.take(budget, account, mark))) continue;
+      if (part < mark || !(await this.#told.take(budget, account, mark))) continue;
       // A run that has ended meanwhile has no more events.
       const isOver = run.state === 'ended';
       const base = { ...(!isOver && { runId: run.id }), ts: Date.now(), ...stateOf(draw, spent) };
